@@ -252,8 +252,6 @@ class _GrowingChoice:
                 for piece in value if isinstance(value, list) else [value]:
                     if isinstance(piece, dict):
                         self.calls.add_piece(piece)
-            elif name == "tool_calls" and self.members.get(name) is True:
-                continue  # an empty value takes no call back
             elif name == "function_call" and isinstance(value, Mapping):
                 for part, part_value in value.items():
                     room = self.other_room if part in ("name", "arguments") else None
@@ -267,12 +265,14 @@ class _GrowingChoice:
     ) -> None:
         """Add a member of a message; ``room`` is that of a text of the answer, None for what is no answer."""
         before = members.get(name)
-        if room is self.room and isinstance(before, list) and isinstance(value, str):
-            # Mistral sends reasoning as parts, and then the answer as text.
-            value = [_make_part(value)] if value else []
-        elif room is self.room and isinstance(before, StringIO) and isinstance(value, list):
+        if before is not None and value in (None, "", []):
+            return  # an empty value takes nothing back
+        if room is self.room and isinstance(before, StringIO) and isinstance(value, list):
             members[name] = before = [_make_part(before.getvalue())] if before.getvalue() else []
-        if isinstance(value, str) and goes_on:
+        if room is self.room and isinstance(before, list) and isinstance(value, str):
+            # Mistral sends reasoning as parts, which may fill their room, and then the answer as text.
+            before.append(_make_part(room.take_text(value)))
+        elif isinstance(value, str) and goes_on:
             if room or self.room.takes(value):
                 # Adding each piece to those before would take ever longer.
                 text = before if isinstance(before, StringIO) else StringIO()
@@ -281,10 +281,7 @@ class _GrowingChoice:
         elif isinstance(before, list) and isinstance(value, list):
             if self.room.takes(value):
                 before.extend(value)
-        # A null does not take back what came before.
-        elif (name not in members or (value is not None and value != before)) and self.room.takes(
-            [name, value]
-        ):
+        elif (name not in members or value != before) and self.room.takes([name, value]):
             members[name] = value
 
     def join(self) -> Mapping[str, object]:

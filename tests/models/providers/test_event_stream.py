@@ -93,9 +93,11 @@ def test_a_stream_without_usage_states_none() -> None:
     assert "usage" not in joined.reply
 
 
-def test_a_null_takes_nothing_back() -> None:
-    message = join_message(make_delta(content=None), make_delta(content="a"), make_delta(content=None))
-    assert message == {"content": "a"}
+def test_an_empty_value_takes_no_text_back() -> None:
+    empty_values: tuple[object, ...] = (None, "", [])
+    for empty in empty_values:
+        last = make_delta("stop", content=empty)
+        assert join_message(make_delta(content=None), make_delta(content="a"), last) == {"content": "a"}
 
 
 def test_an_empty_list_of_calls_takes_no_call_back() -> None:
@@ -116,6 +118,12 @@ def test_parts_and_texts_of_one_answer_are_joined() -> None:
     assert join_message(make_delta(content="b"), make_delta("stop", content=[part])) == {
         "content": [{"type": "text", "text": "b"}, part]
     }
+
+
+def test_a_text_has_room_behind_the_longest_reasoning() -> None:
+    first, second = ({"type": "thinking", "thinking": text} for text in ("a", "a" * (16 << 20)))
+    deltas = make_delta(content=[first]), make_delta(content=[second]), make_delta("stop", content="b")
+    assert find_message(join_chunks(iter(deltas))) == {"content": [first, {"type": "text", "text": "b"}]}
 
 
 def test_reasoning_and_further_members_are_kept() -> None:
