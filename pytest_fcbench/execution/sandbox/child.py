@@ -1,9 +1,9 @@
 """The process that starts a process for each call, so that no call leaves anything to the next one.
 
-Runs as ``python -m pytest_fcbench.execution.sandbox.child FD CPU_S WALL_S MEMORY [NAME ...]``; FD is a socket
-to the run, and the names are those of a team's ``own`` functions, which are imported once, here. For each
-call the socket brings a key and another socket, over which run and process exchange ``frames``; the status
-with which the process ended goes back. This process ends with the run.
+Runs as ``python -m pytest_fcbench.execution.sandbox.child FD IMPORT_S CPU_S WALL_S MEMORY [NAME ...]``; FD is
+a socket to the run, and the names are those of a team's ``own`` functions, which are imported once, here,
+each module within IMPORT_S. For each call the socket brings a key and another socket, over which run and
+process exchange ``frames``; the status with which it ended goes back. This process ends with the run.
 
 The limits are those of POSIX. macOS ignores that of memory, and Windows cannot start this process.
 """
@@ -35,9 +35,9 @@ Functions: TypeAlias = Mapping[str, Callable[..., object]]
 
 def main() -> None:
     """Start processes until the run has ended."""
-    descriptor, cpu_s, wall_s, memory, *own = sys.argv[1:]
+    descriptor, import_s, cpu_s, wall_s, memory, *own = sys.argv[1:]
     run = Channel(socket.socket(fileno=int(descriptor)), key="")
-    functions, failures = _collect_functions(own)
+    functions, failures = _collect_functions(own, float(import_s))
     # What Python imports for an error and for a date is imported now: later no file can be opened.
     for text in ("sort_array(array=[1]", "no.function()"):
         _carry_out(text, functions)
@@ -62,22 +62,33 @@ def main() -> None:
         run.send(os.waitstatus_to_exitcode(status))
 
 
-def _collect_functions(own: Iterable[str]) -> tuple[Functions, dict[str, str]]:
+def _collect_functions(own: Iterable[str], import_s: float) -> tuple[Functions, dict[str, str]]:
     """Collect the benchmark's functions and a team's ``own``, named ``module.function``.
 
-    The errors of those that cannot be imported come by name: other entries need none of them. The folders of
-    their modules are on ``sys.path`` since the suite that names them was read.
+    The errors of those that cannot be imported come by name, that of the module where it is its own: other
+    entries need none of them. The folders of their modules are on ``sys.path`` since the suite that names
+    them was read.
     """
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"its import takes more than {import_s:g} s")
+
+    signal.signal(signal.SIGALRM, give_up)
     functions: dict[str, Callable[..., object]] = {**FORMULAS, **EVERYDAY}
     failures: dict[str, str] = {}
     for name in own:
         module, _, function = name.rpartition(".")
+        if module in failures:
+            continue
+        signal.setitimer(signal.ITIMER_REAL, import_s)
         try:
             implementation: Callable[..., object] = getattr(importlib.import_module(module), function)
         # A module is a program of the user, which may fail in any way, or end itself.
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            failures[name] = f"{type(error).__name__}: {error}"
+            failures[name if module in sys.modules else module] = f"{type(error).__name__}: {error}"
             continue
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         # Also without dots, because some interfaces refuse dots.
         functions[name] = functions[name.replace(".", "_")] = implementation
     return functions, failures

@@ -40,6 +40,8 @@ class CallLimits:
 
 # The time for a child to start on a machine with a high load.
 _START_S = 60.0
+_IMPORT_S = 25.0
+"""The time for the import of a module with own functions; one that never ends must not hold others up."""
 _LONGEST_CALL = 1_000_000
 _NO_RESULT = "what the process of the call sends is no result"
 
@@ -65,6 +67,8 @@ class Pool:
         self._idle: list[_Child] = []
         self._free = threading.BoundedSemaphore(size)
         self._own: set[str] = set()
+        self._failures: dict[str, str] = {}
+        """Why own functions, or their modules, cannot be imported; these are not tried again."""
         self._closed = False
 
     def __call__(
@@ -85,18 +89,20 @@ class Pool:
                 "may then reach these through them",
             )
         provider = RecordedLookups(recorded, self._live)
-        # Functions of all suites are kept together, so that children are seldom replaced.
-        self._own.update(own)
         outcomes = []
         for call in calls:
             with self._free:
-                names = tuple(sorted(self._own))
+                # Functions of all suites are kept together, so that children are seldom replaced.
+                names = tuple(sorted(name for name in {*self._own, *own} if not self._find_failure(name)))
                 child = self._idle.pop() if self._idle else _Child(self.limits, names)
                 if not child.knows(names):
                     child.end()
                     child = _Child(self.limits, names)
+                # Only now, as a module may end its child, or keep it from starting.
+                self._own.update(own)
+                self._failures |= child.failures
                 try:
-                    child.require_functions(own)
+                    self._require_functions(own)
                     outcomes.append(child.run(call, provider))
                 # After Ctrl-C the answer may still come, and would be taken for that of the next call.
                 except BaseException:
@@ -107,6 +113,17 @@ class Pool:
                 elif not child.ended:
                     self._idle.append(child)
         return tuple(outcomes)
+
+    def _find_failure(self, name: str) -> str | None:
+        return self._failures.get(name, self._failures.get(name.rpartition(".")[0]))
+
+    def _require_functions(self, own: Sequence[str]) -> None:
+        """Raise RuntimeError if one of a team's own functions could not be imported."""
+        for failure in filter(None, map(self._find_failure, own)):
+            raise RuntimeError(
+                "own functions cannot be imported in the sandbox, which sets no environment variables: "
+                f"{failure}"
+            )
 
     def close(self) -> None:
         """End the children; one that is busy ends after its call."""
@@ -125,7 +142,7 @@ class _Child:
             name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ
         }
         path = os.pathsep.join(filter(os.path.isabs, sys.path))
-        numbers = (theirs.fileno(), limits.cpu_s, limits.wall_s, limits.memory)
+        numbers = (theirs.fileno(), _IMPORT_S, limits.cpu_s, limits.wall_s, limits.memory)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [
@@ -150,19 +167,10 @@ class _Child:
             first = []
         match first:
             case [word, dict(failures)] if word == READY:
-                self._failures = failures
+                self.failures = failures
             case _:
                 self.end()
                 raise RuntimeError("the process that carries calls out does not start")
-
-    def require_functions(self, own: Sequence[str]) -> None:
-        """Raise RuntimeError if one of a team's own functions could not be imported."""
-        for name in own:
-            if name in self._failures:
-                raise RuntimeError(
-                    "own functions cannot be imported in the sandbox, which sets no environment variables: "
-                    f"{self._failures[name]}"
-                )
 
     def run(self, call: str, provider: LookupSource) -> Outcome:
         """Carry out one call; the child has ended if it took too much."""

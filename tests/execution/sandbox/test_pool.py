@@ -319,6 +319,25 @@ def test_an_own_module_that_cannot_be_imported_stops_its_entries_only(
         assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
 
 
+@each_case(
+    ("text", "error"),
+    [
+        ("import time\ntime.sleep(99)\n", "takes more than 1 s"),
+        ("import os\nos._exit(3)\n", "does not start"),
+    ],
+)
+def test_an_own_module_that_lets_no_child_start_holds_no_other_calls_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, error: str
+) -> None:
+    (tmp_path / "endless_for_a_test.py").write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("pytest_fcbench.execution.sandbox.pool._IMPORT_S", 1)
+    with closing(Pool()) as pool:
+        with pytest.raises(RuntimeError, match=error):
+            pool(["endless_for_a_test.price()"], own=["endless_for_a_test.price"])
+        assert pool(["math_gcd(a=4, b=6)"]) == (Returned(2),)
+
+
 def test_a_child_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     with pytest.raises(RuntimeError, match="does not start"), closing(Pool()) as pool:
