@@ -163,8 +163,8 @@ def has_right_value(text: str, right: Sequence[str]) -> bool:
 
 
 _DENIED = re.compile(
-    r"\b(?:not|never|nor|neither|rather than|instead of|[a-z]+n['’]t)\s+"
-    r"(?:(?:at|by|from|in|on|the|an?)\s+){0,2}\W?$",
+    r"\b(?:not|cannot|never|nor|neither|no longer|rather than|instead of|[a-z]+n['’]t)\s+"
+    r"(?:(?:at|be|by|from|in|on|the|an?)\s+){0,2}\W?$",
     re.IGNORECASE,
 )
 

@@ -130,6 +130,8 @@ def test_other_values_are_no_rivals(text: str, right: Sequence[str]) -> None:
         ("not at 9am", "09:00", False),
         ("It isn't in 1999.", "1999", False),
         ("There aren't 75.", "75", False),
+        ("no longer at 9am", "09:00", False),
+        ("It cannot be 9am.", "09:00", False),
         ("No one knows.", "1", False),
         ("4 July 2025, 9 am", "2025-07-04", True),
         ("4 July 2025, 9 am", "09:00", True),

@@ -222,14 +222,19 @@ _TOKEN = re.compile(
     r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
     r"|((?<![^\W_])[^\W\d_][+#]+(?!\w)|[^\W\d_]+)|([$€£¥])"
 )
+_SIGN = re.compile(r"(?<![\w.])([-−])([$€£¥])(?=\d)")
+"""The sign of an amount before its currency."""
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "usd"), "$"),
     **dict.fromkeys(("€", "euro", "euros", "eur"), "€"),
     **dict.fromkeys(("¥", "yen", "jpy"), "¥"),
     **dict.fromkeys(("£", "gbp"), "£"),
 }
-_DENIALS = frozenset(("not", "never", "neither", "nor", "rather than", "instead of"))
-_PREPOSITIONS = ("at", "by", "from", "in", "on")
+_DENIALS = frozenset(("not", "cannot", "never", "neither", "nor", "no longer", "rather than", "instead of"))
+_BETWEEN = ("at", "be", "by", "from", "in", "on")
+"""Words that may stand between a denial and what it denies."""
+_PAUSE = re.compile(r"[^.,;!?\"']*[.,;!?\"'].*\s", re.DOTALL)
+"""The end of a clause, or of a title (``"Why Not" by ...``), behind which nothing is denied."""
 
 
 class _Word(NamedTuple):
@@ -240,6 +245,9 @@ class _Word(NamedTuple):
     is_common: bool
     """True for a word in small letters, which is no name."""
     is_article: bool
+    is_contracted_not: bool
+    """True for the end of ``isn't``, not for the initial of ``John T. Ek``."""
+    follows_pause: bool
 
 
 def states_answer(text: str, answer: str) -> bool:
@@ -281,11 +289,13 @@ def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> b
 
 def _is_denied(words: Sequence[_Word], start: int) -> bool:
     """Tell whether the word before a place denies what begins there (``not 75``, ``isn't in Oslo``)."""
-    *_, two_before, before = ["", "", *(word.text for word in words[max(0, start - 3) : start])]
-    if before in _PREPOSITIONS:
-        return _is_denied(words, start - 1)
-    is_contracted = before == "t" and two_before.endswith("n")
-    return is_contracted or not _DENIALS.isdisjoint((before, f"{two_before} {before}"))
+    at = start
+    while start - 2 < at > 0 and words[at - 1].text in _BETWEEN and not words[at].follows_pause:
+        at -= 1
+    if not at or words[at].follows_pause:
+        return False
+    *_, two_before, before = ["", *(word.text for word in words[max(0, at - 2) : at])]
+    return words[at - 1].is_contracted_not or not _DENIALS.isdisjoint((before, f"{two_before} {before}"))
 
 
 _HISSING = ("s", "x", "z", "ch", "sh")
@@ -312,6 +322,7 @@ def _split_words(text: str, *, has_amount: bool) -> tuple[list[_Word], set[str]]
     Where the right answer has no amount, a currency is a word like others (``Dollar General``).
     """
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = _SIGN.sub(r"\2\1", plain)
     words: list[_Word] = []
     currencies: set[str] = set()
     end = -1
@@ -331,7 +342,14 @@ def _split_words(text: str, *, has_amount: bool) -> tuple[list[_Word], set[str]]
             whole, _, decimals = number.lstrip("-−").replace(",", "").partition(".")
             decimals = decimals.rstrip("0")
             text = f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"
-        words.append(_Word(text, token.start() == end, token_text.islower(), is_article))
+        start, last_word = token.start(), words[-1] if words else None
+        is_contracted_not = text == "t" and plain[max(0, start - 2) : start].casefold() in ("n'", "n’")
+        # An article does not end a pause: "it isn't, the Beatles are".
+        last_pauses = last_word is not None and last_word.is_article and last_word.follows_pause
+        follows_pause = last_pauses or _PAUSE.match(plain, max(end, 0), start) is not None
+        words.append(
+            _Word(text, start == end, token_text.islower(), is_article, is_contracted_not, follows_pause)
+        )
         end = token.end()
     return words, currencies
 
