@@ -125,7 +125,7 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
         tests = {nodeid: test for nodeid, test in tests.items() if test.item_id not in again}
         for nodeid, test in part.tests:
             # A test that is not the benchmark's runs in every part, and counts as failed if it failed in one.
-            if nodeid not in tests or tests[nodeid].is_passing:
+            if test.item_id or nodeid not in tests or tests[nodeid].is_passing:
                 tests[nodeid] = test
     return Merged(
         facts=replace(facts, notes=tuple(filter(None, notes))),

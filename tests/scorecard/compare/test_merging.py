@@ -135,6 +135,18 @@ def test_an_entry_that_was_run_again_from_another_folder_has_one_test(tmp_path: 
     ]
 
 
+def test_a_test_without_a_record_gives_way_to_one_that_has_it(tmp_path: Path) -> None:
+    """The first one was skipped, say, and failed when it was torn down."""
+    first = write_part(tmp_path / "1.json", [make_live_record(0)])
+    report = json.loads(first.path.read_text())
+    nodeid = report["tests"][0]["nodeid"]
+    report["tests"][0] = {"nodeid": nodeid, "outcome": "error"}
+    first.path.write_text(json.dumps(report))
+    merged = _merge_parts([first, write_part(tmp_path / "2.json", [make_live_record(0)])])
+    assert merged.tests[nodeid].item_id == merged.records[0].item_id
+    assert not merged.foreign_failures
+
+
 def test_examples_in_prompts_are_those_of_all_parts(tmp_path: Path) -> None:
     parts = [
         write_part(
