@@ -287,15 +287,14 @@ def _has_words(words: Sequence[_Word], whole: str, *, common: bool = False) -> b
     return False
 
 
-def _is_denied(words: Sequence[_Word], start: int) -> bool:
+def _is_denied(words: Sequence[_Word], start: int, most_between: int = 2) -> bool:
     """Tell whether the word before a place denies what begins there (``not 75``, ``isn't in Oslo``)."""
-    at = start
-    while start - 2 < at > 0 and words[at - 1].text in _BETWEEN and not words[at].follows_pause:
-        at -= 1
-    if not at or words[at].follows_pause:
+    if not start or words[start].follows_pause:
         return False
-    *_, two_before, before = ["", *(word.text for word in words[max(0, at - 2) : at])]
-    return words[at - 1].is_contracted_not or not _DENIALS.isdisjoint((before, f"{two_before} {before}"))
+    *_, two_before, before = ["", *(word.text for word in words[max(0, start - 2) : start])]
+    if before in _BETWEEN and most_between:
+        return _is_denied(words, start - 1, most_between - 1)
+    return words[start - 1].is_contracted_not or not _DENIALS.isdisjoint((before, f"{two_before} {before}"))
 
 
 _HISSING = ("s", "x", "z", "ch", "sh")
