@@ -31,7 +31,7 @@ from typing import ClassVar
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import name_few
-from pytest_fcbench.domain.verdict import SKIPPED, NotScored
+from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Verdict
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_beside_records,
@@ -108,7 +108,7 @@ class ScoreRule(_BoundRule):
 
 @dataclass(frozen=True)
 class BaselineRule(GateRule):
-    """A bound on a score by the baseline's score plus ``margin``, both on the entries that it has scored."""
+    """A bound on a score by the baseline's score plus ``margin``, both on the entries that can have both."""
 
     operator: str
     margin: float
@@ -119,12 +119,19 @@ class BaselineRule(GateRule):
         if problem := evidence.not_comparable or _describe_lack(evidence, self.metric):
             return RuleFinding(UNDECIDED, problem)
         before = _mark_baseline(evidence)
-        shared_records = [r for r in before if not isinstance(r.verdict(evidence.profile), NotScored)]
-        entries, whole = {record.entry for record in shared_records}, evidence.add_missing_entries()
+        whole = evidence.add_missing_entries()
+        # What the run set aside has no score in it, whatever it had in the baseline.
+        asked_entries = {r.entry for r in whole.records if not _is_set_aside(r.verdict(evidence.profile))}
+        shared_records = [
+            record
+            for record in before
+            if record.entry in asked_entries and not isinstance(record.verdict(evidence.profile), NotScored)
+        ]
+        entries = {record.entry for record in shared_records}
         run = replace(whole, records=[r for r in whole.records if r.entry in entries])
         reference = replace(evidence, records=shared_records).score(self.metric)
         if reference is None or reference.accuracy is None:
-            return RuleFinding(UNDECIDED, f"the baseline has no scored entry of {self.metric}")
+            return RuleFinding(UNDECIDED, f"nothing of {self.metric} was scored in both runs")
         limit = Bound(self.operator, reference.accuracy + self.margin)
         finding = ScoreRule(self.text, self.metric, limit).check(run)
         beside = f"the baseline's {reference.accuracy:.2%} on the same {reference.n:,} tests"
@@ -242,6 +249,10 @@ class NotWorse(GateRule):
         beside = (pairing.measure_difference(name, evidence.size_of) for name in others)
         family = [own, *(each for each in beside if each)]
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
+
+
+def _is_set_aside(verdict: Verdict) -> bool:
+    return isinstance(verdict, NotScored) and verdict.cause in SKIPPED
 
 
 def _name_metric(metric: str, records: Iterable[Record]) -> str:

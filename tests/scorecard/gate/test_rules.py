@@ -449,6 +449,20 @@ def test_only_entries_that_both_have_count() -> None:
     )
 
 
+@each_case(
+    ("after", "code", "says"),
+    [
+        ([PASSED, FAILED], BROKEN, "parallel is 50.00%, the baseline's 100.00% on the same 2 tests"),
+        ([ASIDE, ASIDE], UNDECIDED, "nothing of parallel was scored in both runs"),
+    ],
+)
+def test_what_the_run_sets_aside_counts_in_neither(after: list[Verdict], code: int, says: str) -> None:
+    """Completion mode, say, asks only some entries that the baseline has scored."""
+    before = _make_baseline(_make_records("parallel", PASSED, PASSED, FAILED, FAILED))
+    run = _make_records("parallel", *after, ASIDE, ASIDE)
+    assert _check_rule("parallel>=baseline", *run, baseline=before) == RuleFinding(code, says)
+
+
 _SAME = "the baseline's 100.00% on the same 100 tests"
 
 
