@@ -430,8 +430,9 @@ def _read_body(response: requests.Response, max_bytes: int) -> bytes:
         return bytes(read)
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise Unreachable(f"the body is encoded as {coding[:80]!r}")
-    # 47 is 32 + 15: gzip or zlib, whichever the header of the data says. Some servers send deflate without.
-    is_bare = coding == "deflate" and read[:1] and read[0] & 0x0F != 8
+    # 47 is 32 + 15: gzip or zlib, whichever the header of the data says. Some servers send deflate without
+    # one: then the first byte has neither the 8 of zlib's header nor the 15 of gzip's.
+    is_bare = coding == "deflate" and read[:1] and read[0] & 0x0F not in (8, 15)
     unpacking = zlib.decompressobj(wbits=-15 if is_bare else 47)
     # A small body may unpack to gigabytes, so unpacking ends one byte after the most that is taken.
     body = unpacking.decompress(bytes(read), max_bytes + 1)

@@ -352,7 +352,13 @@ def deflate_bare(body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("pack", "coding"), [(gzip.compress, "gzip"), (zlib.compress, "deflate"), (deflate_bare, "deflate")]
+    ("pack", "coding"),
+    [
+        (gzip.compress, "gzip"),
+        (zlib.compress, "deflate"),
+        (deflate_bare, "deflate"),
+        (gzip.compress, "deflate"),  # named wrongly
+    ],
 )
 def test_a_compressed_body_is_unpacked(pack: Callable[[bytes], bytes], coding: str) -> None:
     with serve_locally(always_send(make_reply(pack(b"plain"), Content_Encoding=coding))) as hosted:
