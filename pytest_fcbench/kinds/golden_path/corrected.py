@@ -47,8 +47,8 @@ class _CorrectedState:
     """Expected calls that were not made yet, of all opened steps."""
     made_calls: list[RecordedCall] = field(default_factory=list)
     """Calls of the path that were made, lookups ahead of their step among them."""
-    variants: list[RecordedCall] = field(default_factory=list)
-    """The made calls that were right without being equal, with the replies that they got."""
+    variants: list[tuple[RecordedCall, RecordedCall]] = field(default_factory=list)
+    """The made calls that were right without being equal, each with the call of the path that it was."""
     step: int = 0
     """Number of answers with calls so far."""
     verdicts: list[CallVerdict] = field(default_factory=list)
@@ -85,9 +85,14 @@ class _CorrectedState:
         self.pool = [call for call in self.pool if call is not expected_call]
         self.made_calls.append(expected_call)
 
+    def find_expected_call(self, call: Call) -> RecordedCall | None:
+        """Find the expected call that this one makes, also in a form that was right before."""
+        forms = [call, *(original for variant, original in self.variants if _is_same_call(call, variant))]
+        return next((each for each in self.pool if any(_is_same_call(form, each) for form in forms)), None)
+
     def find_repeated_call(self, call: Call) -> RecordedCall | None:
         """Find the call of the path that this one repeats."""
-        known_calls = (*self.made_calls, *self.variants)
+        known_calls = (*self.made_calls, *(variant for variant, _ in self.variants))
         return next((each for each in known_calls if _is_same_call(call, each)), None)
 
     def find_early_lookup(self, call: Call) -> RecordedCall | None:
@@ -185,7 +190,7 @@ def _answer_turn(
         state.verdicts.append(verdict)
         if verdict.right:
             state.match(expected_call)
-            state.variants.append(replace(expected_call, arguments=call.arguments))
+            state.variants.append((replace(expected_call, arguments=call.arguments), expected_call))
             replies[index] = expected_call.reply
     # A turn with a right call opens the next step; lookups never hold a step back.
     if len(state.made_calls) > made_before:
@@ -202,7 +207,7 @@ def _match_exactly(
     while has_match:
         has_match = False
         for index, call in list(rest):
-            if expected_call := next((each for each in state.pool if _is_same_call(call, each)), None):
+            if expected_call := state.find_expected_call(call):
                 stage = "exact"
                 state.match(expected_call)
             elif expected_call := state.find_early_lookup(call):
@@ -224,7 +229,7 @@ def _match_exactly(
     return rest
 
 
-def _is_same_call(one: Call, other: RecordedCall) -> bool:
+def _is_same_call(one: Call | RecordedCall, other: RecordedCall) -> bool:
     """Tell whether two calls are equal, in whatever form of Unicode their texts are."""
     return one.name == other.name and unify_texts(one.arguments) == unify_texts(other.arguments)
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcbench.domain.explanation import FailedEntry
 from pytest_fcbench.domain.transcript import PathSettings, RecordedCall
-from pytest_fcbench.domain.verdict import Failed, Profile
+from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.kinds.explanation import explain_failure
 from pytest_fcbench.kinds.golden_path.kind import judge
 from tests.cases import each_case
@@ -129,6 +129,18 @@ def test_a_step_is_finished_though_its_call_is_expected_once_more_later() -> Non
         score = judgement.select_path_score(settings.profile)
         assert score is not None
         assert (score.right, score.right_steps) == (2, finished)
+
+
+@each_case(("calls_of_steps", "calls_of_answers"), [((2,), (2,)), ((2,), (1, 1)), ((1, 1), (1, 1))])
+def test_a_call_that_is_expected_twice_counts_twice_in_another_right_form(
+    calls_of_steps: tuple[int, ...], calls_of_answers: tuple[int, ...]
+) -> None:
+    stay = {**STAY, "categories_filter": "a::1,b::2"}
+    expected = RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})
+    call = write_call("Search_Hotels", **{**stay, "categories_filter": "b::2, a::1"})
+    entry = make_path_entry([[replace(expected) for _ in range(count)] for count in calls_of_steps])
+    answers: list[Answer] = [[call] * count for count in calls_of_answers]
+    assert judge(entry, hold_conversation(entry, answers, CORRECTED)).corrected == Passed()
 
 
 def test_a_list_of_codes_in_another_order_is_no_difference() -> None:
