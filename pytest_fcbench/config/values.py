@@ -35,7 +35,13 @@ from pytest_fcbench.scorecard.aggregate.scores import UNTRAINED
 from pytest_fcbench.scorecard.gate import rules
 from pytest_fcbench.scorecard.gate.gate import GateRule
 from pytest_fcbench.suites import embedded
-from pytest_fcbench.suites.registry import OURS, SUITES, can_name_a_suite, describe_unknown_suite
+from pytest_fcbench.suites.registry import (
+    OURS,
+    SUITE_NAME_RULE,
+    SUITES,
+    can_name_a_suite,
+    describe_unknown_suite,
+)
 
 _FILE_KEYS = (*(option.key for option in OPTIONS if option.in_file), "models", "prices", "suites")
 _PROFILE_KEYS = (*(option.key for option in OPTIONS if option.of_model and option.key != "model"), "released")
@@ -176,9 +182,7 @@ def read_own_suites(top: Mapping[str, Field]) -> Mapping[str, Path]:
         for name, path in members.items():
             # The name of a suite is also a mark of pytest, next to those of categories.
             if not can_name_a_suite(name):
-                raise path.error(
-                    f"{name!r} cannot name a suite; use one word that names no category, mark or other suite"
-                )
+                raise path.error(f"{name!r} cannot name a suite; use {SUITE_NAME_RULE}")
         # Paths are relative to the configuration file, wherever the command is run.
         return {name: path.path.parent / _expand_home(path.text()) for name, path in members.items()}
 

@@ -180,6 +180,9 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
 
 """Names that select several categories at once; each is also a mark on their entries."""
 
+SCORE_NAMES = ("overall", "all", "untrained", "simple", "irrelevance_all", "executable_simple")
+"""Names of scores that are neither categories nor selections."""
+
 
 class Stratum(StrEnum):
     """A stratum of difficulty."""

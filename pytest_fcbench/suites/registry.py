@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
+from pytest_fcbench.domain.entry import CATEGORIES, SCORE_NAMES, SELECTIONS
 from pytest_fcbench.domain.errors import FcbenchError, UsageError, describe_unknown_name
 from pytest_fcbench.domain.paths import is_place
 from pytest_fcbench.domain.registry import Registry
@@ -95,9 +95,8 @@ def suggest_name(path: Path) -> str:
 def name_suite(path: Path) -> str:
     """Return the name of the suite at a path. Raises ``UsageError``."""
     if not can_name_a_suite(name := suggest_name(path)):
-        raise UsageError(
-            f"{path}: {name!r} cannot name a suite; rename it, or give it a name under suites in fcbench.yaml"
-        )
+        rule = f"{name!r} cannot name a suite; use {SUITE_NAME_RULE}"
+        raise UsageError(f"{path}: {rule}: rename it, or give it a name under suites in fcbench.yaml")
     return name
 
 
@@ -157,11 +156,14 @@ def _read_places(folder: Path) -> Mapping[str, str]:
     return read if isinstance(read, dict) and all(isinstance(place, str) for place in read.values()) else {}
 
 
+SUITE_NAME_RULE = "one word that names no category, mark, score or other suite"
+
+
 def can_name_a_suite(name: str) -> bool:
-    """Tell whether a name is free and a word, because it becomes a mark."""
+    """Tell whether a name is free and a word, because it becomes a mark and names a score."""
     # Of the registry those that are installed: what lies nearby is yet to be named.
     is_installed = Registry.__contains__(SUITES, name)
-    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS) and not is_installed
+    return _is_word(name) and name not in (*CATEGORIES, *SELECTIONS, *SCORE_NAMES) and not is_installed
 
 
 def _is_word(name: str) -> bool:

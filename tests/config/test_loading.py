@@ -996,9 +996,10 @@ def test_suites_of_a_team_lie_beside_the_file(load: Load, tmp_path: Path) -> Non
     [
         ("suites: {core: x}\n", "fcbench.yaml:1: suites.core: 'core' cannot name a suite"),
         ("suites:\n  parallel: x\n", "fcbench.yaml:2: suites.parallel: 'parallel' cannot name a suite"),
+        ("suites: {overall: x}\n", "fcbench.yaml:1: suites.overall: 'overall' cannot name a suite"),
         (
             "suites: {a b: x}\n",
-            "'a b' cannot name a suite; use one word that names no category, mark or other suite",
+            "'a b' cannot name a suite; use one word that names no category, mark, score or other suite",
         ),
         ("suites: {mine: 3}\n", "suites.mine: must be text"),
         (

@@ -187,7 +187,7 @@ def test_other_folders_are_as_ever(suite: Project) -> None:
         (
             "core.yaml",
             PRICES.format(category="multiple"),
-            "*'core' cannot name a suite; rename it*",
+            "*'core' cannot name a suite; use one word * or other suite: rename it, or give it a name*",
         ),
         (
             "x.yaml",

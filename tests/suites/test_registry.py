@@ -15,6 +15,7 @@ from pytest_fcbench.domain.entry import CATEGORIES
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.registry import Registry
 from pytest_fcbench.scorecard.aggregate import scores as formulas
+from pytest_fcbench.scorecard.gate.rules import METRICS
 from pytest_fcbench.suites import core, embedded, registry
 from pytest_fcbench.suites.registry import OURS, can_name_a_suite, list_openers, open_suite
 from pytest_fcbench.suites.suite import Suite
@@ -35,6 +36,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # The registry of the process remembers what it has loaded.
     monkeypatch.setattr(registry, "SUITES", Registry("suite", GROUP, OURS))
     return tmp_path
+
+
+def test_a_suite_is_not_named_like_a_score() -> None:
+    """A gate and a table could not tell the two apart."""
+    names = (*METRICS, "shop")
+    assert [name for name in names if can_name_a_suite(name)] == ["shop"]
 
 
 def test_formulas_are_for_our_suites() -> None:
