@@ -10,7 +10,6 @@ else is a fault of the check, and the entry is not scored either.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import traceback
 from collections.abc import Callable
@@ -102,7 +101,7 @@ def run_check(check: Callable[..., object], entry: Entry, answer: Answer) -> Ver
     except BaseException as error:  # noqa: BLE001 - a check is a program of the user, which may end in any way
         return _judge_exception(name, error, answer)
     # Weights that add up to 1 do so only nearly as floats.
-    if result is None or (isinstance(result, int | float) and math.isclose(result, 1)):
+    if result is None or (isinstance(result, int | float) and abs(result - 1) < 1e-9):
         return Passed()
     if isinstance(result, int | float) and 0 <= result < 1:
         opinion = "refused the answer" if result is False else f"gave {result:g} of 1 to the answer"

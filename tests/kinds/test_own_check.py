@@ -123,6 +123,7 @@ BROKEN: dict[str, tuple[Callable[..., object], str, str]] = {
         " returned 'yes'; return nothing, True, False or a number",
     ),
     "1.5": (lambda answer: 1.5, "broken_check", " returned 1.5; "),
+    "more than a float": (lambda answer: 10**400, "broken_check", " returned 1000"),
     "nan": (lambda answer: float("nan"), "broken_check", " returned nan; "),
     "not scored": (give_up, "later", ":give_up: not today"),
 }
