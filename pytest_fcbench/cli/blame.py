@@ -23,7 +23,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.models.native_calls import READ_FROM_TEXT
 from pytest_fcbench.run.blaming import announce_requests, blame_losses, list_losses
 from pytest_fcbench.run.context import RunContext
-from pytest_fcbench.run.history import list_runs
+from pytest_fcbench.run.history import SECOND, list_runs
 from pytest_fcbench.run.session import STREAMED
 from pytest_fcbench.scorecard.record import Record
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines, load_scorecard
@@ -77,7 +77,12 @@ def _load_settings(arguments: argparse.Namespace, card: Scorecard) -> tuple[Sett
     Raises ``UsageError``.
     """
     options = dict(add_environment(collect_run_options(arguments)))
-    options["model"] = options.get("model") or card.facts.model
+    label = card.facts.model
+    is_second = card.path.stem.endswith(SECOND)
+    if not options.get("model") and is_second and ("," in label or label.endswith(" again")):
+        fault = f"{label!r} is a model with settings of its own, which a scorecard does not keep"
+        raise UsageError(f"{card.path}: {fault}; give them again, with the name: --model=NAME")
+    options["model"] = options.get("model") or label
     options["suite"], options["gate"] = sorted(card.facts.suites), []
     if options.get("stream") is None and STREAMED in card.facts.notes:
         options["stream"] = "on"

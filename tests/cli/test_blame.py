@@ -139,6 +139,16 @@ def test_all_trials_of_an_entry_are_asked_about_once() -> None:
     assert first.startswith(f"about 10 answers of {MODEL} are asked for; ")
 
 
+def test_the_label_of_a_second_model_is_no_name(run_refused: Refusal) -> None:
+    second = "scorecard.against.json"
+    for label in (f"{MODEL},temperature=0.5", f"{MODEL} again"):
+        write_card([make_record(Failed("x", "y"), category="parallel")], label)
+        Path(CARD).rename(second)
+        told = run_refused("blame", second)
+        assert told.startswith(f"{second}: '{label}' is a model with settings of its own")
+        assert told.endswith("; give them again, with the name: --model=NAME")
+
+
 def test_a_model_without_a_server_is_refused(run_refused: Refusal) -> None:
     write_card([make_record(Failed("wrong_count", "1 call came"), category="parallel")], "lexical")
     told = run_refused("blame", CARD)
