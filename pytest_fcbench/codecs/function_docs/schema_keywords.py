@@ -232,14 +232,7 @@ def _translate_pattern(pattern: str) -> str | None:
 
 def list_unapplied_patterns(schema: object) -> Iterator[str]:
     """Yield the patterns of a schema that Python has no form for, so that no value is held to them."""
-    if isinstance(schema, list):
-        for each in schema:
-            yield from list_unapplied_patterns(each)
-    elif isinstance(schema, Mapping):
-        for key, value in schema.items():
-            patterns = as_mapping(value) if key == "patternProperties" else (value,) * (key == "pattern")
-            for each in patterns:
-                if isinstance(each, str) and _translate_pattern(each) is None:
-                    yield each
-            if key not in _LITERAL:
-                yield from list_unapplied_patterns(value)
+    for part, _, _ in _iterate_parts(schema, "", ""):
+        for each in (part.get("pattern"), *as_mapping(part.get("patternProperties"))):
+            if isinstance(each, str) and _translate_pattern(each) is None:
+                yield each

@@ -344,6 +344,8 @@ def test_a_pattern_that_holds_is_not_listed_and_a_default_has_none() -> None:
     assert not [
         *list_unapplied_patterns({"pattern": "", "default": {"pattern": "("}, "enum": [{"pattern": "("}]})
     ]
+    # A parameter may have such a name.
+    assert [*list_unapplied_patterns({"properties": {"default": {"pattern": "("}}})] == ["("]
 
 
 def _double(count: int, keyword: str) -> dict[str, object]:
