@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -208,9 +208,6 @@ def read_release_date(profile: Mapping[str, Field]) -> date | None:
     """Return the release date of a profile's model. Raises ``SuiteError`` for a value that is not a date."""
     if (field := profile.get("released")) is None:
         return None
-    # YAML makes a date of what looks like one, and a datetime of what also has a time.
-    if isinstance(field.value, date) and not isinstance(field.value, datetime):
-        return field.value
     try:
         if isinstance(field.value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", field.value, re.ASCII):
             return date.fromisoformat(field.value)

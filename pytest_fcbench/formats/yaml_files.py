@@ -21,6 +21,7 @@ _MOST_REPEATS = 100_000
 """Values that may stand in a file through aliases, beside those that are written out."""
 _MOST_DIGITS = 1_000
 _LONG_WORD = re.compile(rf"\S{{{_MOST_DIGITS}}}")
+_DAY_OR_TIME = re.compile(r"[-+]?[\d_]+[-:]\d")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -38,7 +39,7 @@ def read_yaml(path: Path) -> object:
     except yaml.MarkedYAMLError as error:
         line, rule = _explain_error(error)
         raise SuiteError(f"{path}{line}: not valid YAML: {rule}") from None
-    except Exception as error:  # noqa: BLE001 - PyYAML trips over a day that no month has, and many a tag
+    except Exception as error:  # noqa: BLE001 - PyYAML trips over many a tag
         raise SuiteError(f"{path}: not valid YAML: {error}; correct it there") from None
 
 
@@ -77,6 +78,12 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
         mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
         return mapping
 
+
+# Days and times without quotes are text: neither JSON nor a call has any, and YAML 1.1 reads 12:30 as 750.
+_Loader.yaml_implicit_resolvers = {
+    start: [("tag:yaml.org,2002:str", _DAY_OR_TIME), *pairs] if start in {*"-+0123456789"} else pairs
+    for start, pairs in _Loader.yaml_implicit_resolvers.items()
+}
 
 # Cached, because one file can have many errors.
 _compose: Callable[[str], yaml.Node | None] = lru_cache(maxsize=1)(partial(yaml.compose, Loader=_Loader))

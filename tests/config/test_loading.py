@@ -865,7 +865,7 @@ def test_valid_keys_are_named_once(load: Load) -> None:
     assert str(caught.value).count(" model,") == 1
 
 
-@pytest.mark.parametrize("text", ["suite: [core\n", "a: b: c\n", "model: 2024-02-30\n"])
+@pytest.mark.parametrize("text", ["suite: [core\n", "a: b: c\n", "model: !!int x\n"])
 def test_a_file_that_is_not_yaml_is_told(load: Load, path: Path, text: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(text)

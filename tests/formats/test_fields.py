@@ -51,6 +51,25 @@ def test_yaml_is_read_as_plain_values(path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-07-01", "2026-07-01"),
+        ("2026-02-30", "2026-02-30"),
+        ("2026-07-01T10:00:00Z", "2026-07-01T10:00:00Z"),
+        ("12:30", "12:30"),
+        ("-1:30.5", "-1:30.5"),
+        ("-5", -5),
+        ("1_000", 1000),
+        ("1.5e-3", 0.0015),
+        ("0x1F", 31),
+    ],
+)
+def test_days_and_times_are_text_and_numbers_are_numbers(path: Path, text: str, value: object) -> None:
+    path.write_text(f"at: {text}\n", encoding="utf-8")
+    assert read_yaml(path) == {"at": value}
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -177,7 +196,6 @@ _REPEATED = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in
     [
         pytest.param("a: 1\nb: &a [*a]\n", "2: an alias in this value names the value itself", id="itself"),
         pytest.param(f"a0: &a0 1\n{_REPEATED}\n", "6: aliases repeat more than 100,000 values", id="aliases"),
-        pytest.param(f"\na: {'59:' * 2_000}59\n", "2: a number of 6,002 digits; put text", id="base 60"),
         pytest.param(f"\na: 0x{'f' * 5_000}\n", "2: a number of 5,002 digits; put text", id="base 16"),
         pytest.param(f"\na: {'9' * 5_000}\n", "2: a number of 5,000 digits; put text", id="base 10"),
     ],
