@@ -87,7 +87,8 @@ class _CorrectedState:
 
     def find_expected_call(self, call: Call) -> RecordedCall | None:
         """Find the expected call that this one makes, also in a form that was right before."""
-        forms = [call, *(original for variant, original in self.variants if _is_same_call(call, variant))]
+        originals = [original for variant, original in self.variants if _is_same_call(call, variant)]
+        forms: list[Call | RecordedCall] = [call, *originals]
         return next((each for each in self.pool if any(_is_same_call(form, each) for form in forms)), None)
 
     def find_repeated_call(self, call: Call) -> RecordedCall | None:
