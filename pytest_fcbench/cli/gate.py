@@ -19,7 +19,7 @@ from pytest_fcbench.scorecard.aggregate.scores import mark_trained
 from pytest_fcbench.scorecard.compare.merging import Merged
 from pytest_fcbench.scorecard.gate import gate
 from pytest_fcbench.scorecard.gate.rules import parse_rule
-from pytest_fcbench.scorecard.run_facts import UNDECIDED, RuleOutcome, RunFacts
+from pytest_fcbench.scorecard.run_facts import EARLY_END, UNDECIDED, RuleOutcome, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_outlines
 
 
@@ -79,7 +79,10 @@ def _apply_gate(arguments: argparse.Namespace, settings: Settings, card: Scoreca
     share = facts.against.share if facts.against and is_second else None
     evidence = replace(gather_evidence(card, settings), share=share)
     is_checked = is_override or not (recorded_outcomes or ungated_reason)
-    outcomes = gate.check_rules(rules, evidence) if is_checked else recorded_outcomes
+    unfinished = "the run was interrupted" if facts.narrowed_by == EARLY_END else None
+    outcomes = (
+        gate.check_rules(rules, evidence, unfinished=unfinished) if is_checked else recorded_outcomes
+    )
     code = gate.choose_exit_code(outcomes)
     if ungated_reason:
         # A run whose gate was not applied ended with pytest's code.

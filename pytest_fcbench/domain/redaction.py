@@ -16,7 +16,7 @@ from pytest_fcbench.domain.text import as_mapping, iterate_texts
 
 # A limit such as MAX_TOKENS is not a secret, and errors show it.
 _SECRET_NAME = re.compile(
-    r"(?!.*MAX_.*TOKENS$)(?:.*_)?(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE
+    r"(?!(?:.*_)?MAX_.*TOKENS$)(?:.*_)?(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", re.IGNORECASE
 )
 # A word with a digit must follow "bearer", so that "bearer authentication" stays readable.
 _SECRET_TEXT = re.compile(

@@ -33,7 +33,7 @@ from pytest_fcbench.run.progress_file import ProgressFile
 from pytest_fcbench.run.two_models import ComparingSession, may_stop_early
 from pytest_fcbench.scorecard.gate.gate import choose_exit_code
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import RuleOutcome
+from pytest_fcbench.scorecard.run_facts import EARLY_END, RuleOutcome
 
 _COMMAND = re.compile(r"fcbench (?:run|blame) ")
 """The beginning of a command that looks for its project."""
@@ -278,7 +278,7 @@ class RunReporting:
         # pytest-json-report goes by a clock that can be set back.
         json_report["duration"] = time.monotonic() - self._began_at
         # The section names the shard already, and the whole that is merged is no shard.
-        narrowed_by = "an early end" if self._interrupted else self._selected_by
+        narrowed_by = EARLY_END if self._interrupted else self._selected_by
         self._session.narrowed_by = None if narrowed_by == _SHARD else narrowed_by
         self._session.commit = read_git_commit(self._config.rootpath)
         json_report["fcbench"] = self._session.section(self._outcomes)

@@ -37,6 +37,7 @@ SECRET = "v9-Qz.77_hidden"
         "SERVICE_CREDENTIALS",
         "API_KEYS",
         "my_endpoint_key",
+        "IMAX_API_TOKENS",
     ],
 )
 def test_the_value_of_a_secret_variable_never_survives(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

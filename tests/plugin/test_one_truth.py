@@ -202,3 +202,14 @@ def test_the_gate_of_a_run_is_told_beside_rules_that_are_given(project: Project)
     assert (told["recorded"], told["rules"][0]["outcome"], asked.returncode) == ([held], "broken", 1)
     summary = (project.path / "gate.md").read_text(encoding="utf-8")
     assert summary.index("gate not\\_scored\\>0%: broken") < summary.index("### Gate of the run itself\n")
+
+
+def test_no_rule_holds_for_a_run_that_ended_early_when_it_is_given_later(project: Project) -> None:
+    project.run("-m", "parallel", "-x", "--fcbench-model=lexical", "--fcbench-gate=all>=0%")
+    given = project.fcbench("gate", "scorecard.json", "--gate=all>=0%", "--gate=parallel>=0%")
+    assert given.returncode == 2
+    early, *lines = given.stdout.splitlines()[1:]
+    assert early.startswith("in the run, gate all>=0%: cannot tell: the run was interrupted; ")
+    assert [line.partition(";")[0] for line in lines] == [
+        f"gate {rule}>=0%: cannot tell: the run was interrupted" for rule in ("all", "parallel")
+    ]

@@ -112,9 +112,10 @@ def run_baseline(arguments: argparse.Namespace) -> int:
             f"{arguments.scorecard}: contains no benchmark entries; give the scorecard of a benchmark run"
         )
     output.require_other_file(arguments.to, [card.path])
+    place = "in place of what was there, " if arguments.to.exists() else ""
     write_file(arguments.to, write_baseline(card))
     facts = card.facts
-    print(f"{arguments.to}: {len(card.records)} tests, model {facts.model} ({facts.mode})")
+    print(f"{arguments.to}: {place}{len(card.records)} tests, model {facts.model} ({facts.mode})")
     verdicts = [record.verdict(facts.profile) for record in card.records]
     not_scored = sum(isinstance(verdict, NotScored) and verdict.cause != SET_ASIDE for verdict in verdicts)
     if not_scored:

@@ -46,11 +46,15 @@ def test_entries_without_verdict_are_told(scorecard: Path, capsys: pytest.Captur
     assert "1 of them were not scored, so gates ignore them" in capsys.readouterr().out
 
 
-def test_an_older_one_is_replaced_with_usual_rights(scorecard: Path) -> None:
+def test_an_older_one_is_replaced_with_usual_rights(
+    scorecard: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("fcbench-baseline.json").write_text("old")
     plain = Path("plain")
     plain.write_text("")
     assert main(["run", "baseline", "save", str(scorecard)]) == 0
+    told = "fcbench-baseline.json: in place of what was there, 2 tests, model test (fc)"
+    assert capsys.readouterr().out.startswith(f"{told}\n")
     assert json.loads(Path("fcbench-baseline.json").read_text())["schema"] == "fcbench-baseline/1"
     rights = [stat.S_IMODE(path.stat().st_mode) for path in (plain, Path("fcbench-baseline.json"))]
     assert rights[0] == rights[1]
