@@ -43,6 +43,7 @@ OWN = pytest.StashKey[bool]()
 """True for a test that judges the answer by assertions of its own."""
 _RESULTS: tuple[pytest.StashKey[Any], ...] = (TRANSCRIPT, RECORD, OWN)
 _OF_VERDICT = frozenset(("config", "forced", "judge", "mcp", "profile", "responses", "search", "trials"))
+_WORST_FIRST = ("failed", "not_scored", "passed")
 """Options beside those of the model without which an entry is another one, or is judged otherwise."""
 
 
@@ -449,6 +450,8 @@ class Benchmark:
         if attachment is not None:
             text = attachment if isinstance(attachment, str) else None
             record = from_json(read_json_text(text)) if text else attachment
+            if self._is_known_worse(report.nodeid, record):
+                return
             dropped = self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
             if dropped:
                 report.outcome, report.longrepr = "skipped", (report.location[0], 0, f"Skipped: {dropped}")
@@ -467,6 +470,14 @@ class Benchmark:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
                 self.session.add_record(self.session.not_scored(entry, NotScored("worker_crashed", reason)))
+
+    def _is_known_worse(self, nodeid: str, record: Record) -> bool:
+        """Tell whether another test of the same entry ended worse, which a later one does not take back."""
+        known, profile = self.session.records.get(record.item_id), self.context.settings.profile
+        if known is None or nodeid in self.item_ids:
+            return False
+        before, after = (_WORST_FIRST.index(each.verdict(profile).status) for each in (known, record))
+        return before < after
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""

@@ -135,6 +135,22 @@ def test_a_category_that_no_suite_has_is_named_alone(project: Project) -> None:
     assert line in result.outlines
 
 
+@pytest.mark.parametrize(
+    ("first", "second"), [("0", "1"), ("1", "0"), ("0", "pytest.skip()")], ids=["fails", "passes", "skips"]
+)
+def test_an_entry_of_two_tests_passes_where_both_pass(project: Project, first: str, second: str) -> None:
+    project.write(
+        "test_own.py",
+        "import pytest\npytestmark = pytest.mark.fcbench('parallel')\n"
+        f"def test_one(answer): assert {first}\ndef test_two(answer): assert {second}\n",
+    )
+    result = project.run("test_own.py", "--fcbench-model=oracle", "--fcbench-gate=parallel>=1%")
+    assert result.ret == 1
+    section = project.scorecard()["fcbench"]
+    assert section["headline"].startswith(f"0.0% of parallel passed: 0 of {size('parallel')} ")
+    assert [outcome["outcome"] for outcome in section["gate"]] == ["broken"]
+
+
 SHOP = """\
 category: own_check
 check: checks:is_polite
