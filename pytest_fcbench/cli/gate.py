@@ -80,9 +80,7 @@ def _apply_gate(arguments: argparse.Namespace, settings: Settings, card: Scoreca
     evidence = replace(gather_evidence(card, settings), share=share)
     is_checked = is_override or not (recorded_outcomes or ungated_reason)
     unfinished = "the run was interrupted" if facts.narrowed_by == EARLY_END else None
-    outcomes = (
-        gate.check_rules(rules, evidence, unfinished=unfinished) if is_checked else recorded_outcomes
-    )
+    outcomes = gate.check_rules(rules, evidence, unfinished=unfinished) if is_checked else recorded_outcomes
     code = gate.choose_exit_code(outcomes)
     if ungated_reason:
         # A run whose gate was not applied ended with pytest's code.

@@ -102,7 +102,11 @@ class Pool:
                 self._own.update(own)
                 self._failures |= child.failures
                 try:
-                    self._require_functions(own)
+                    for failure in filter(None, map(self._find_failure, own)):
+                        raise RuntimeError(
+                            "own functions cannot be imported in the sandbox, which sets no environment "
+                            f"variables: {failure}"
+                        )
                     outcomes.append(child.run(call, provider))
                 # After Ctrl-C the answer may still come, and would be taken for that of the next call.
                 except BaseException:
@@ -116,14 +120,6 @@ class Pool:
 
     def _find_failure(self, name: str) -> str | None:
         return self._failures.get(name, self._failures.get(name.rpartition(".")[0]))
-
-    def _require_functions(self, own: Sequence[str]) -> None:
-        """Raise RuntimeError if one of a team's own functions could not be imported."""
-        for failure in filter(None, map(self._find_failure, own)):
-            raise RuntimeError(
-                "own functions cannot be imported in the sandbox, which sets no environment variables: "
-                f"{failure}"
-            )
 
     def close(self) -> None:
         """End the children; one that is busy ends after its call."""

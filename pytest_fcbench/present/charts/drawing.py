@@ -114,7 +114,9 @@ def render_inline(drawing: Drawing, *attributes: str, titled: bool = False) -> s
     """Render a drawing as an element of a page; ``titled`` shows its sentence to a resting pointer."""
     says = _escape_text(drawing.says)
     about = f'role="img" aria-label="{says}"' if says else 'aria-hidden="true"'
-    shapes = "".join(_render_shape(shape, _name_class) for shape in drawing.shapes)
+    shapes = "".join(
+        _render_shape(shape, lambda role, part: f'class="{part}-{role}"') for shape in drawing.shapes
+    )
     size, title = f"{drawing.width:g} {drawing.height:g}", f"<title>{says}</title>" if titled else ""
     return f'<svg viewBox="0 0 {size}" {" ".join((about, *attributes))}>{title}{shapes}</svg>'
 
@@ -137,10 +139,6 @@ def render_file(drawing: Drawing) -> str:
         "</svg>",
     ]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _name_class(role: str, part: str) -> str:
-    return f'class="{part}-{role}"'
 
 
 def _paint_by_day(role: str, part: str) -> str:

@@ -31,7 +31,7 @@ from typing import ClassVar
 from pytest_fcbench.domain.entry import CATEGORIES, SELECTIONS
 from pytest_fcbench.domain.errors import UsageError, describe_unknown_name
 from pytest_fcbench.domain.text import name_few
-from pytest_fcbench.domain.verdict import SKIPPED, NotScored, Verdict
+from pytest_fcbench.domain.verdict import SKIPPED, NotScored
 from pytest_fcbench.scorecard.aggregate import golden_paths
 from pytest_fcbench.scorecard.aggregate.answer_statistics import (
     measure_beside_records,
@@ -121,7 +121,12 @@ class BaselineRule(GateRule):
         before = _mark_baseline(evidence)
         whole = evidence.add_missing_entries()
         # What the run set aside has no score in it, whatever it had in the baseline.
-        asked_entries = {r.entry for r in whole.records if not _is_set_aside(r.verdict(evidence.profile))}
+        verdicts = ((record.entry, record.verdict(evidence.profile)) for record in whole.records)
+        asked_entries = {
+            entry
+            for entry, verdict in verdicts
+            if not (isinstance(verdict, NotScored) and verdict.cause in SKIPPED)
+        }
         shared_records = [
             record
             for record in before
@@ -249,10 +254,6 @@ class NotWorse(GateRule):
         beside = (pairing.measure_difference(name, evidence.size_of) for name in others)
         family = [own, *(each for each in beside if each)]
         return own, correct_by_holm([each.chance.p_worse for each in family])[0]
-
-
-def _is_set_aside(verdict: Verdict) -> bool:
-    return isinstance(verdict, NotScored) and verdict.cause in SKIPPED
 
 
 def _name_metric(metric: str, records: Iterable[Record]) -> str:
