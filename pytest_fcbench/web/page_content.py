@@ -124,7 +124,7 @@ def _convert_html(html: str, url: str, mode: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-_LONGEST_CONVERSION_S = 20.0
+_LONGEST_CONVERSION_S = 60.0
 _CONVERTED = ("markdown", "truncate")
 """The modes that convert a page; any other one shows it as it came."""
 

@@ -82,7 +82,7 @@ def run_with(project: Project, server: EvilServer, mode: str, *options: str) -> 
     command = [
         *(sys.executable, "-m", "pytest", "-q", *PLUGINS, f"--fcbench-category={','.join(CATEGORIES)}"),
         *(f"--fcbench-api-base={server.api_base}", f"--fcbench-mode={mode}"),
-        *("--fcbench-tag", "--fcbench-timeout=2", "--fcbench-retries=1", "--fcbench-max-pause=1"),
+        *("--fcbench-tag", "--fcbench-timeout=6", "--fcbench-retries=1", "--fcbench-max-pause=1"),
         *("--fcbench-no-preflight", *options),
     ]
     output = project.path / "output.txt"

@@ -168,7 +168,7 @@ def test_faults_change_no_verdict(project: Project, workers: tuple[str, ...]) ->
     with served("--model", "lexical", "--fault", *FAULTS, "--retry-after", "0.1", "--seed", "1") as api_base:
         # Most of the time is spent in waits before a call is repeated, so many wait at once.
         at_once = "--fcbench-concurrency=64"
-        impatient = ("--fcbench-timeout=2", "--fcbench-retries=20", "--fcbench-store=none", at_once)
+        impatient = ("--fcbench-timeout=6", "--fcbench-retries=20", "--fcbench-store=none", at_once)
         project.run_apart(*options(api_base, *impatient), *workers)
         found = stats(api_base)
     assert len(clean) == DRAWN

@@ -28,7 +28,9 @@ _FLAGS = (
     "disable-sync",
     "window-size=1200,1000",
 )
-_PATIENCE_S = 5.0
+_PATIENCE_S = 30.0
+_SLOWEST_SCRIPT_S = 300.0
+"""For axe-core on a large page, beside other work."""
 
 
 def find_programs() -> tuple[str, str] | None:
@@ -52,6 +54,7 @@ def open_browser() -> Iterator[Chrome]:
             options.add_argument(f"--{flag}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         chrome = Chrome(options=options, service=Service(driver))
+        chrome.set_script_timeout(_SLOWEST_SCRIPT_S)
         try:
             yield chrome
         finally:
