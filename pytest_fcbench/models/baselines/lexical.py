@@ -56,7 +56,8 @@ class LexicalModel:
     prompting: Prompting
     immediate: bool = True
     notes: tuple[str, ...] = (
-        "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
+        "lexical is a baseline without a model (--fcbench-model names one): it matches words, so most "
+        "entries are expected to fail",
     )
 
     async def complete(self, entry: Entry, request: AskModel) -> Completion:

@@ -172,8 +172,11 @@ class NotWorse(GateRule):
         others are too few to show any loss and show no gain.
         """
         metric = self.choose_metric(evidence)
-        if problem := evidence.not_comparable or _describe_lack(evidence, metric):
+        if problem := evidence.not_comparable:
             return RuleFinding(UNDECIDED, problem)
+        if problem := _describe_lack(evidence, metric):
+            hint = "" if self.named else "; for a part, name its score, as in not-worse(parallel, 95%)"
+            return RuleFinding(UNDECIDED, f"{problem}{hint}")
         before = evidence.baseline.records if evidence.baseline else ()
         later = evidence.add_missing_entries().records
         pairings = [

@@ -251,7 +251,8 @@ def test_no_category_of_core_is_too_easy(category: Category, pool: Pool, tmp_pat
 
 def test_the_scorecard_says_that_it_is_only_a_baseline() -> None:
     assert FC.notes == (
-        "lexical is a baseline without a model: it matches words, so most entries are expected to fail",
+        "lexical is a baseline without a model (--fcbench-model names one): it matches words, so most "
+        "entries are expected to fail",
     )
 
 

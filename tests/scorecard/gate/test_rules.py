@@ -697,7 +697,7 @@ def test_a_formula_is_compared_where_both_runs_have_all_of_it(rule: str) -> None
         (_make_whole_run(), _make_whole_run(failing="multi_turn"), HELD, "overall changed by -30.00 points "),
         (
             *(_make_whole_run(), _make_whole_run(leaving_out="multi_turn"), UNDECIDED),
-            "not run, but needed for overall: multi_turn",
+            "not run, but needed for overall: multi_turn; for a part, name its score, as in not-worse(",
         ),
         (
             *(_make_whole_run(leaving_out="multi_turn"), _make_whole_run(), HELD),
