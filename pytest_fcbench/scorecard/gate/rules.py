@@ -376,11 +376,13 @@ class NotScoredRule(_BoundRule):
     """A bound on the share of entries without a verdict."""
 
     def check(self, evidence: Evidence) -> RuleFinding:
-        """Check the share, which is known for every run."""
+        """Check the share; undecided in a run of entries that do not count."""
         verdicts = (record.verdict(evidence.profile) for record in evidence.records)
         eligible_verdicts = list(filterfalse(is_apart, verdicts))
         unscored_count = sum(isinstance(verdict, NotScored) for verdict in eligible_verdicts)
-        share = unscored_count / len(eligible_verdicts) if eligible_verdicts else 0.0
+        if not eligible_verdicts:
+            return RuleFinding(UNDECIDED, "the run has no entry that counts")
+        share = unscored_count / len(eligible_verdicts)
         sentence = f"{unscored_count:,} of {len(eligible_verdicts):,} entries were not scored ({share:.2%})"
         return self.bound.decide(share, sentence)
 

@@ -857,7 +857,7 @@ def test_the_profile_of_the_run_decides_what_was_not_scored() -> None:
         ([PASSED] * 99 + [TIMEOUT], HELD, "1 of 100 entries were not scored (1.00%)"),
         ([PASSED] * 98 + [TIMEOUT] * 2, BROKEN, "2 of 100 entries were not scored (2.00%)"),
         ([PASSED, ASIDE, ASIDE], HELD, "0 of 1 entries were not scored (0.00%)"),
-        ([ASIDE], HELD, "0 of 0 entries were not scored (0.00%)"),
+        ([ASIDE], UNDECIDED, "the run has no entry that counts"),
         ([TIMEOUT], BROKEN, "1 of 1 entries were not scored (100.00%)"),
     ],
 )
