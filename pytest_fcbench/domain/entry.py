@@ -180,8 +180,11 @@ SELECTIONS: Mapping[str, tuple[str, ...]] = {
 
 """Names that select several categories at once; each is also a mark on their entries."""
 
-SCORE_NAMES = ("overall", "all", "untrained", "simple", "irrelevance_all", "executable_simple")
-"""Names of scores that are neither categories nor selections."""
+SCORE_NAMES = (
+    *("overall", "all", "untrained", "simple", "irrelevance_all", "executable_simple"),
+    *("schema", "not_scored"),
+)
+"""Names of scores, and of what else a gate measures, that are neither categories nor selections."""
 
 
 class Stratum(StrEnum):

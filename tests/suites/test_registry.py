@@ -40,7 +40,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_suite_is_not_named_like_a_score() -> None:
     """A gate and a table could not tell the two apart."""
-    names = (*METRICS, "shop")
+    names = (*METRICS, "schema", "not_scored", "shop")
     assert [name for name in names if can_name_a_suite(name)] == ["shop"]
 
 
