@@ -103,7 +103,7 @@ def test_a_page_that_no_request_can_ask_for_is_told(tmp_path: Path, host: str, p
     [
         ("{title: T}", "pages./x: has no 'text'"),
         ("{redirect: 'http://[x'}", "is not a valid address: Invalid IPv6 URL"),
-        ("{title: T, json: 2024-07-18}", "must be a JSON value: Object of type date"),
+        ("{title: T, json: !!timestamp 2024-07-18}", "must be a JSON value: Object of type date"),
         (
             "{title: T, text: [], log: {lines: many, seed: 1, line: x}}",
             "must be a whole number up to 100,000",

@@ -339,7 +339,7 @@ BROKEN: Mapping[str, tuple[str, str, str]] = {
     "no reply": ("          reply: plenty\n", "", r"46: entries\.1\.steps\.0\.0: has no 'reply'"),
     "reply is a day": (
         "reply: plenty",
-        "reply: 2027-01-02",
+        "reply: !!timestamp 2027-01-02",
         r"47: entries\.1\.steps\.0\.0\.reply: 2027-01-02 is not a JSON value; put text in quotes",
     ),
     "reply is no number": ("reply: plenty", "reply: .nan", r"47: .*\.reply: nan is not a JSON value"),
@@ -505,7 +505,7 @@ BROKEN_SHARED: Mapping[str, tuple[str, str, str]] = {
     ),
     "default is a day": (
         "default: pond",
-        "default: 2027-01-02",
+        "default: !!timestamp 2027-01-02",
         r"8: .*\.default: 2027-01-02 is not a JSON value; put text in quotes",
     ),
 }

@@ -60,7 +60,10 @@ def test_tables_are_read(tmp_path: Path) -> None:
             "t:\n  columns: {a: TEXT}\n  rows:\n    - [[x]]",
             "5: tables.t.rows.0.0: must be text, a number or null",
         ),
-        ("t:\n  columns: {a: TEXT}\n  rows:\n    - [2026-05-01]", "must be text, a number or null"),
+        (
+            "t:\n  columns: {a: TEXT}\n  rows:\n    - [!!timestamp 2026-05-01]",
+            "must be text, a number or null",
+        ),
         (f"t: {{columns: {{a: TEXT}}, rows: [[{2**63}]]}}", "0.0: has more than 63 bits; put it in quotes"),
         ("t: {columns: {a: TEXT, A: TEXT}, rows: []}", "2: tables.t.columns: two columns have the same"),
         ("t: {columns: {a: TEXT}, rows: []}\nT: {columns: {a: TEXT}, rows: []}", "same name"),
