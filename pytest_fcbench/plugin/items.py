@@ -97,6 +97,8 @@ class Benchmark:
         """This process's part of the limits."""
         self.item_ids: dict[str, str] = {}
         """Item ids of the Records collected so far, by node id."""
+        self._judging_tests: dict[str, str] = {}
+        """The node id of the test whose Record stands for an entry, by item id."""
         self.foreign_failures = 0
         self.lacking: set[str] = set()
         """The categories of which a test asks for entries and none is selected."""
@@ -450,9 +452,11 @@ class Benchmark:
         if attachment is not None:
             text = attachment if isinstance(attachment, str) else None
             record = from_json(read_json_text(text)) if text else attachment
-            if self._is_known_worse(report.nodeid, record):
-                return
-            dropped = self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
+            dropped = None
+            # A second test of an entry does not take back what the first one lost.
+            if not self._is_known_bad(report.nodeid, record):
+                self._judging_tests[record.item_id] = report.nodeid
+                dropped = self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
             if dropped:
                 report.outcome, report.longrepr = "skipped", (report.location[0], 0, f"Skipped: {dropped}")
             # pytest keeps all reports to the end.
@@ -471,13 +475,13 @@ class Benchmark:
                 reason = str(report.longrepr or "pytest reported no result of the test")
                 self.session.add_record(self.session.not_scored(entry, NotScored("worker_crashed", reason)))
 
-    def _is_known_worse(self, nodeid: str, record: Record) -> bool:
-        """Tell whether another test of the same entry ended worse, which a later one does not take back."""
+    def _is_known_bad(self, nodeid: str, record: Record) -> bool:
+        """Tell whether another test of the same entry ended as badly, or worse."""
         known, profile = self.session.records.get(record.item_id), self.context.settings.profile
-        if known is None or nodeid in self.item_ids:
+        if known is None or self._judging_tests.get(record.item_id) == nodeid:
             return False
         before, after = (_WORST_FIRST.index(each.verdict(profile).status) for each in (known, record))
-        return before < after
+        return before <= after
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""

@@ -151,6 +151,22 @@ def test_an_entry_of_two_tests_passes_where_both_pass(project: Project, first: s
     assert last_lines[1] == "gate parallel>=1%: broken: parallel is 0.00%"
 
 
+@pytest.mark.parametrize("at_first", ["False", "1 / 0"], ids=["fails", "raises"])
+def test_a_rerun_of_a_second_test_takes_no_failure_back(project: Project, at_first: str) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    project.write(
+        "test_own.py",
+        "import pytest\npytestmark = pytest.mark.fcbench('parallel')\nseen = set()\n"
+        "def test_one(answer): assert 0\n@pytest.mark.flaky(reruns=1)\ndef test_two(answer, request):\n"
+        f"    if request.node.name not in seen: seen.add(request.node.name); assert {at_first}\n",
+    )
+    options = ("--fcbench-model=oracle", "--fcbench-limit=2", "-p", "pytest_rerunfailures")
+    result = project.run("test_own.py", *options, "--fcbench-gate=parallel>=1%")
+    result.assert_outcomes(failed=2, passed=2, deselected=2 * (size("parallel") - 2))
+    assert result.parseoutcomes()["rerun"] == 2
+    assert result.stdout.lines[-2] == "gate parallel>=1%: broken: parallel is 0.00%"
+
+
 SHOP = """\
 category: own_check
 check: checks:is_polite

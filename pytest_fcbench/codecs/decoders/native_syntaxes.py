@@ -405,9 +405,11 @@ def _list_kinds(schema: Schema) -> set[str]:
     """List the types of a schema, or of its alternatives, in small letters; none where one has no type."""
     kind = schema.get("type")
     kinds = {str(each).lower() for each in ([kind] if isinstance(kind, str) else as_list(kind))}
-    alternatives = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
-    # One that refers to another schema may be of any type.
-    parts = [_list_kinds(as_mapping(each)) for each in alternatives]
+    alternatives = map(as_mapping, (*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))))
+    # One that refers to another schema may be of any type; one that lists values adds none.
+    parts = [
+        _list_kinds(each) for each in alternatives if "type" in each or not each.keys() & {"enum", "const"}
+    ]
     return kinds if kinds or not all(parts) else kinds.union(*parts)
 
 

@@ -179,11 +179,16 @@ def read_stated_answer(text: str) -> str | None:
 
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
     """
-    # The prompt asks for an object with answer and context; the last one counts.
-    matches = list(_ANSWER.finditer(text))
-    if not matches:
+    # The prompt asks for an object with answer and context; the last one counts. A comma may stand in prose.
+    matches = list(_ANSWER.finditer(text))[-_MOST_BRACES:]
+    ends = [
+        match.end()
+        for match in matches
+        if match[0][0] == "{" or text.count("{", 0, match.start()) > text.count("}", 0, match.start())
+    ]
+    if not ends:
         return None
-    end = matches[-1].end()
+    end = ends[-1]
     # The nearest brace may begin another member.
     braces = [match.start() for match in re.finditer("{", text[:end])]
     for start in braces[: -_MOST_BRACES - 1 : -1]:
@@ -222,7 +227,7 @@ _TOKEN = re.compile(
     r"((?:(?<![\w.])[-−])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
     r"|((?<![^\W_])[^\W\d_][+#]+(?!\w)|[^\W\d_]+)|([$€£¥])"
 )
-_SIGN = re.compile(r"(?<![\w.])([-−])([$€£¥])(?=\d)")
+_SIGN = re.compile(r"(?<![\w.])(?<!\d\s)([-−])([$€£¥])(?=\d)")
 """The sign of an amount before its currency."""
 _CURRENCIES = {
     **dict.fromkeys(("$", "dollar", "dollars", "usd"), "$"),
@@ -231,6 +236,7 @@ _CURRENCIES = {
     **dict.fromkeys(("£", "gbp"), "£"),
 }
 _DENIALS = frozenset(("not", "cannot", "never", "neither", "nor", "no longer", "rather than", "instead of"))
+_APOSTROPHES = str.maketrans(dict.fromkeys("’`´′", "'"))
 _BETWEEN = ("at", "be", "by", "from", "in", "on")
 """Words that may stand between a denial and what it denies."""
 _PAUSE = re.compile(r"[^.,;!?\"']*[.,;!?\"'].*\s", re.DOTALL)
@@ -253,8 +259,8 @@ class _Word(NamedTuple):
 def states_answer(text: str, answer: str) -> bool:
     """Tell whether a text has the words and numbers of an answer in order, and does not deny them."""
     value = read_value(answer)
-    # "a dollar" has no number: without its currency it would be an article.
-    has_amount = any(map(str.isdigit, answer)) or (value is not None and value.number is not None)
+    # Without their currency "a dollar" would be an article, and "one dollar" a word of many sentences.
+    has_amount = any(map(str.isdigit, answer)) or (value is not None and value.number not in (None, 1))
     answer_words, currencies = _split_words(answer, has_amount=has_amount)
     text_words, others = _split_words(text, has_amount=has_amount)
     # Currencies clash only where both sides name one: 49.99 is right for $49.99.
@@ -320,7 +326,8 @@ def _split_words(text: str, *, has_amount: bool) -> tuple[list[_Word], set[str]]
 
     Where the right answer has no amount, a currency is a word like others (``Dollar General``).
     """
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    decomposed_text = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES))
+    plain = "".join(c for c in decomposed_text if not unicodedata.combining(c))
     plain = _SIGN.sub(r"\2\1", plain)
     words: list[_Word] = []
     currencies: set[str] = set()
@@ -342,7 +349,7 @@ def _split_words(text: str, *, has_amount: bool) -> tuple[list[_Word], set[str]]
             decimals = decimals.rstrip("0")
             text = f"#{sign}{whole.lstrip('0') or '0'}{'.' if decimals else ''}{decimals}#"
         start, last_word = token.start(), words[-1] if words else None
-        is_contracted_not = text == "t" and plain[max(0, start - 2) : start].casefold() in ("n'", "n’")
+        is_contracted_not = text == "t" and plain[max(0, start - 2) : start].casefold() == "n'"
         # An article does not end a pause: "it isn't, the Beatles are".
         last_pauses = last_word is not None and last_word.is_article and last_word.follows_pause
         follows_pause = last_pauses or _PAUSE.match(plain, max(end, 0), start) is not None

@@ -15,7 +15,7 @@ from pytest_fcbench.domain.entry import Shard
 from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.scorecard.aggregate.secondary_scores import count_trials
 from pytest_fcbench.scorecard.record import Record, sort_records
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import EARLY_END, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Place, Scorecard, load_parted, open_places
 
 _SAME = ("fcbench", "model", "mode", "names", "syntax", "asked_as", "profile", "suites")
@@ -112,6 +112,8 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
             absent.append(f"only {counts.get('total', 0):,} of {to_run:,} tests of {part.card.path} were run")
     shortfall = "; ".join(absent) or None
     facts = _join_facts(cards)
+    # What one part lacks another may have.
+    narrowed_by = None if facts.narrowed_by == EARLY_END else facts.narrowed_by
     notes = dict.fromkeys((*(note for card in cards for note in card.facts.notes), shortfall))
     sizes: dict[str, tuple[Scorecard, int]] = {}
     for card in cards:
@@ -128,7 +130,9 @@ def merge_scorecards(paths: Sequence[Path], *, replacing: bool = False) -> Merge
             if test.item_id or nodeid not in tests or tests[nodeid].is_passing:
                 tests[nodeid] = test
     return Merged(
-        facts=replace(facts, notes=tuple(filter(None, notes))),
+        facts=replace(
+            facts, notes=tuple(filter(None, notes)), narrowed_by=EARLY_END if shortfall else narrowed_by
+        ),
         records=tuple(sort_records(records.values())),
         sizes={category: size for category, (_, size) in sizes.items()},
         missing=missing,

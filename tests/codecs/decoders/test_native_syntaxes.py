@@ -118,6 +118,8 @@ def test_a_declared_text_may_look_like_another_value() -> None:
         ("null", {"anyOf": [{"type": "string"}, {"type": "null"}]}, None),
         ('{"b": 1}', {"anyOf": [{"$ref": "#/$defs/Other"}, {"type": "null"}]}, {"b": 1}),
         ("[1]", {"oneOf": [{"type": "string"}, {"$ref": "#/$defs/Other"}]}, [1]),
+        ("5", {"anyOf": [{"type": "string"}, {"enum": ["auto"]}]}, "5"),
+        ("5", {"anyOf": [{"type": "integer", "enum": [5]}, {"type": "null"}]}, 5),
         ("null", {"type": "string"}, "null"),
         ('"a"', {"oneOf": [{"type": "array"}, {"type": "null"}]}, "a"),
         ("five", {"type": "integer"}, "five"),

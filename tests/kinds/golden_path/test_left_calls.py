@@ -143,6 +143,26 @@ def test_a_call_that_is_expected_twice_counts_twice_in_another_right_form(
     assert judge(entry, hold_conversation(entry, answers, CORRECTED)).corrected == Passed()
 
 
+def test_a_call_that_is_expected_itself_is_that_one_before_it_is_a_form_of_another() -> None:
+    stay = {**STAY, "categories_filter": "a::1,b::2"}
+    other = {**stay, "categories_filter": "b::2, a::1"}
+    first, second = (RecordedCall.with_reply("Search_Hotels", each, {"data": 1}) for each in (stay, other))
+    entry = make_path_entry([[first], [replace(first), second]])
+    answers: list[Answer] = [[write_call("Search_Hotels", **each)] for each in (other, other, stay)]
+    assert judge(entry, hold_conversation(entry, answers, CORRECTED)).corrected == Passed()
+
+
+def test_an_expected_call_is_made_once_by_the_calls_of_an_answer() -> None:
+    stay = {**STAY, "categories_filter": "a::1,b::2"}
+    expected = RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})
+    filters = ("b::2, a::1", "b::2, a::1", "b::2,  a::1")
+    calls = [write_call("Search_Hotels", **{**stay, "categories_filter": each}) for each in filters]
+    entry = make_path_entry([[expected, replace(expected)]])
+    score = judge(entry, hold_conversation(entry, [calls], CORRECTED)).select_path_score(Profile.CORRECTED)
+    assert score is not None
+    assert score.right == 2
+
+
 def test_a_list_of_codes_in_another_order_is_no_difference() -> None:
     stay = {**STAY, "categories_filter": "a::1,b::2"}
     entry = make_path_entry([[RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})]])

@@ -17,7 +17,7 @@ from pytest_fcbench.domain.errors import UsageError
 from pytest_fcbench.domain.verdict import Failed, Passed, Profile
 from pytest_fcbench.scorecard.compare.merging import Merged, merge_scorecards
 from pytest_fcbench.scorecard.record import Record
-from pytest_fcbench.scorecard.run_facts import RunFacts
+from pytest_fcbench.scorecard.run_facts import EARLY_END, RunFacts
 from pytest_fcbench.scorecard.scorecard_files import Scorecard, load_scorecard, write_baseline
 from tests.cases import each_case
 from tests.factories import FACTS, make_record, make_scorecard
@@ -99,6 +99,13 @@ def test_a_run_that_ended_early_is_told(tmp_path: Path) -> None:
     counts = {"total": 2, "collected": 9, "deselected": 3}
     merged = _merge_parts([write_part(tmp_path / "1.json", [make_live_record(0)], summary=counts)])
     assert merged.unfinished == f"only 2 of 6 tests of {tmp_path / '1.json'} were run"
+    assert merged.facts.narrowed_by == EARLY_END
+
+
+def test_a_run_that_ended_early_is_whole_with_its_rest(tmp_path: Path) -> None:
+    early = write_part(tmp_path / "1.json", [make_live_record(0)], replace(FACTS, narrowed_by=EARLY_END))
+    merged = _merge_parts([early, write_part(tmp_path / "2.json", [make_live_record(1)])])
+    assert (merged.unfinished, merged.facts.narrowed_by) == (None, None)
 
 
 def test_parts_need_not_be_shards(tmp_path: Path) -> None:
