@@ -43,8 +43,8 @@ OWN = pytest.StashKey[bool]()
 """True for a test that judges the answer by assertions of its own."""
 _RESULTS: tuple[pytest.StashKey[Any], ...] = (TRANSCRIPT, RECORD, OWN)
 _OF_VERDICT = frozenset(("config", "forced", "judge", "mcp", "profile", "responses", "search", "trials"))
-_WORST_FIRST = ("failed", "not_scored", "passed")
 """Options beside those of the model without which an entry is another one, or is judged otherwise."""
+_WORST_FIRST = ("failed", "not_scored", "passed")
 
 
 class _TimeLimit(NamedTuple):
@@ -452,12 +452,8 @@ class Benchmark:
         if attachment is not None:
             text = attachment if isinstance(attachment, str) else None
             record = from_json(read_json_text(text)) if text else attachment
-            dropped = None
-            # A second test of an entry does not take back what the first one lost.
-            if not self._is_known_bad(report.nodeid, record):
-                self._judging_tests[record.item_id] = report.nodeid
-                dropped = self.session.add_record(record, text, is_own=getattr(report, "fcbench_own", False))
-            if dropped:
+            is_own = getattr(report, "fcbench_own", False)
+            if dropped := self._add_record(report.nodeid, record, text, is_own=is_own):
                 report.outcome, report.longrepr = "skipped", (report.location[0], 0, f"Skipped: {dropped}")
             # pytest keeps all reports to the end.
             report.__dict__["fcbench"] = True
@@ -473,15 +469,23 @@ class Benchmark:
             else:
                 self.item_ids[report.nodeid] = entry.item_id
                 reason = str(report.longrepr or "pytest reported no result of the test")
-                self.session.add_record(self.session.not_scored(entry, NotScored("worker_crashed", reason)))
+                record = self.session.not_scored(entry, NotScored("worker_crashed", reason))
+                self._add_record(report.nodeid, record)
 
-    def _is_known_bad(self, nodeid: str, record: Record) -> bool:
-        """Tell whether another test of the same entry ended as badly, or worse."""
+    def _add_record(
+        self, nodeid: str, record: Record, text: str | None = None, *, is_own: bool = False
+    ) -> str | None:
+        """Add the Record of a test, unless another test of the same entry ended as badly or worse.
+
+        Return the reason where it comes too late to count.
+        """
         known, profile = self.session.records.get(record.item_id), self.context.settings.profile
-        if known is None or self._judging_tests.get(record.item_id) == nodeid:
-            return False
-        before, after = (_WORST_FIRST.index(each.verdict(profile).status) for each in (known, record))
-        return before <= after
+        if known and self._judging_tests.get(record.item_id) != nodeid:
+            before, after = (_WORST_FIRST.index(each.verdict(profile).status) for each in (known, record))
+            if before <= after:
+                return None
+        self._judging_tests[record.item_id] = nodeid
+        return self.session.add_record(record, text, is_own=is_own)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Drop the answers to an entry when its test has ended, reruns included."""

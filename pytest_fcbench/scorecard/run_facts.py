@@ -78,7 +78,7 @@ class RunFacts:
     commit: str | None = None
     """The git commit of the project; null outside of a repository."""
     narrowed_by: str | None = None
-    """The option that selected a part of the entries, as ``-k``, or ``EARLY_END``; null for whole runs."""
+    """The option that selected a part of the entries, as ``-k``, or ``an early end``; null for whole runs."""
     ungated: str | None = None
     """The reason why the rules of the project were not applied; null where they were or it has none."""
     asked_as: str | None = None
@@ -112,6 +112,7 @@ def make_facts_adapter() -> TypeAdapter[RunFacts]:
 
 
 EARLY_END = "an early end"
+"""What narrowed a run that ended before its last test, or lacks parts."""
 HELD, BROKEN, UNDECIDED = 0, 1, 2
 """Exit codes of a gated run."""
 WORDS = {HELD: "held", BROKEN: "broken", UNDECIDED: "cannot tell"}

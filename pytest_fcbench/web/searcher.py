@@ -216,7 +216,7 @@ class Sources:
 
 def open_web() -> Client:
     """Return a client that fetches pages from any public host."""
-    # The official code follows as many redirects and does not try again: the model is told the error.
+    # As the official code, which follows 30 redirects, does not retry, and tells the model the error.
     return Client(Bounds(redirects=30, retries=0))
 
 

@@ -179,16 +179,11 @@ def read_stated_answer(text: str) -> str | None:
 
     The object may be JSON, a Python dict, or nearly one of these, and stand in prose or in a fence.
     """
-    # The prompt asks for an object with answer and context; the last one counts. A comma may stand in prose.
-    matches = list(_ANSWER.finditer(text))[-_MOST_BRACES:]
-    ends = [
-        match.end()
-        for match in matches
-        if match[0][0] == "{" or text.count("{", 0, match.start()) > text.count("}", 0, match.start())
-    ]
-    if not ends:
+    # The prompt asks for an object with answer and context; the last one counts.
+    matches = list(_ANSWER.finditer(text))
+    if not matches:
         return None
-    end = ends[-1]
+    end = matches[-1].end()
     # The nearest brace may begin another member.
     braces = [match.start() for match in re.finditer("{", text[:end])]
     for start in braces[: -_MOST_BRACES - 1 : -1]:

@@ -182,9 +182,7 @@ def _answer_turn(
         if not _match_exactly(state, [(index, call)], replies):
             continue
         replies[index] = comparer.script.wrong_call
-        expected_call = expected_for.get(place)
-        # Another call of this answer may have made it in the meantime.
-        if expected_call is None or all(each is not expected_call for each in state.pool):
+        if (expected_call := expected_for.get(place)) is None:
             code = "func_hallucination" if was_complete else "unpaired"
             reason = "no call was expected then"
             state.verdicts.append(walk.make_verdict(state.step, call, None, "unpaired", code, reason))

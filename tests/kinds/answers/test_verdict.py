@@ -166,7 +166,6 @@ def test_any_answer_will_do() -> None:
         ('{"answer": "Bergen"} No: {"answer": "Oslo", "context": "a "big" town"}', "Oslo"),
         ("{'answer': 'Bergen'} No: {'answer': 'Oslo', 'context': 'cut o", "Oslo"),
         ('{"first": {"answer": "Bergen"}, "answer": "Oslo"}', "Oslo"),
-        ('{"answer": "Oslo"}\nIn short, answer: above.', "Oslo"),
         ('{"context": {"a": 1}, "answer": "Oslo, a "big" town"}', 'Oslo, a "big" town'),
         ('{"answer": "Oslo", "context": "cut o', "Oslo"),
         ("{'answer': ''}", ""),

@@ -152,17 +152,6 @@ def test_a_call_that_is_expected_itself_is_that_one_before_it_is_a_form_of_anoth
     assert judge(entry, hold_conversation(entry, answers, CORRECTED)).corrected == Passed()
 
 
-def test_an_expected_call_is_made_once_by_the_calls_of_an_answer() -> None:
-    stay = {**STAY, "categories_filter": "a::1,b::2"}
-    expected = RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})
-    filters = ("b::2, a::1", "b::2, a::1", "b::2,  a::1")
-    calls = [write_call("Search_Hotels", **{**stay, "categories_filter": each}) for each in filters]
-    entry = make_path_entry([[expected, replace(expected)]])
-    score = judge(entry, hold_conversation(entry, [calls], CORRECTED)).select_path_score(Profile.CORRECTED)
-    assert score is not None
-    assert score.right == 2
-
-
 def test_a_list_of_codes_in_another_order_is_no_difference() -> None:
     stay = {**STAY, "categories_filter": "a::1,b::2"}
     entry = make_path_entry([[RecordedCall.with_reply("Search_Hotels", stay, {"data": 1})]])
